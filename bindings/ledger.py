@@ -200,14 +200,15 @@ _NAMES_OF_PART = {
     "intl": "Intl",
     "locale": "toLocaleString toLocaleDateString toLocaleTimeString localeCompare toLocaleUpperCase toLocaleLowerCase",
     "stack": "stack",
+    "sort": "sort toSorted",
     "zone": "Date",
     "functions": "constructor getPrototypeOf toString toStringTag",
     "early": "__yaoEarly catch then allSettled",
 }
 
 SCRIPT_GLOBALS = {name: part for part, names in _NAMES_OF_PART.items() for name in names.split()}
-"""Global name → part; for `locale`, `stack`, `zone` and `functions`, what names the methods of built-ins that they put
-in place; for `early`, the words of which a script needs one to see an error."""
+"""Global name → part; for `locale`, `stack`, `sort`, `zone` and `functions`, what names the methods of built-ins that
+they put in place; for `early`, the words of which a script needs one to see an error."""
 
 
 PREFIX = "agents:"

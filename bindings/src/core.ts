@@ -193,7 +193,7 @@ interface Fields {
 /** Installs a global that is made when it is first read. Assigning to it replaces it. */
 function install(pair: string): void {
   let [name, part] = apply(split, pair, [":"]) as string[];
-  if (part === "locale" || part === "stack") return core.part(part); // methods of built-ins
+  if (part === "locale" || part === "stack" || part === "sort") return core.part(part); // methods of built-ins
   if (part === "functions") {
     if (own(globals, "__yaoAsync")) parts.kinds ??= load("kinds");
     return;

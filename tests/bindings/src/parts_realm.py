@@ -22,7 +22,7 @@ OPTIONS = (
 
 PARTS = (
     "bytes clock clone console context date encoding fs http memory messages mock mocked mocked-agent mocked-http plan printf "
-    "random sandbox services store table timers trace url waiting world-state yao"
+    "random sandbox services sort store table timers trace url waiting world-state yao"
 ).split()
 
 

@@ -107,10 +107,10 @@ def test_locales_the_clock_and_what_scripts_replace(app: MakeApplication) -> Non
     assert failed["TestOverwritten"] == "assertion failed: Not equal"
 
 
-def test_hooks_and_scripts_that_tests_call_format_alike(app: MakeApplication) -> None:
+def test_hooks_and_scripts_that_tests_call_format_and_sort_alike(app: MakeApplication) -> None:
     files = {
-        "called_test.ts": 'export function TestCalled(t) { t.mock.now("2026-11-03T00:00:00Z"); t.assert.Equal(Process("scripts.demo.price.Price"), "1.234,50 € 3.11.2026"); }',
-        "price.ts": 'export function Price() { return (1234.5).toLocaleString("de", { style: "currency", currency: "EUR" }).replace("\\u00a0", " ") + " " + new Date().toLocaleDateString("de", { timeZone: "UTC" }); }',
+        "called_test.ts": 'export function TestCalled(t) { t.mock.now("2026-11-03T00:00:00Z"); t.assert.Equal(Process("scripts.demo.price.Price"), "1.234,50 € 3.11.2026"); t.assert.Equal([[5, 1].sort((a, b) => a > b), Process("scripts.demo.price.Sorted")], [[5, 1], [5, 1]]); }',
+        "price.ts": 'export function Price() { return (1234.5).toLocaleString("de", { style: "currency", currency: "EUR" }).replace("\\u00a0", " ") + " " + new Date().toLocaleDateString("de", { timeZone: "UTC" }); } export function Sorted() { return [5, 1].toSorted((a, b) => a > b); }',
     }
     assert app(files).run("-i", "assistants/demo/src/called_test.ts").code == 0
 
