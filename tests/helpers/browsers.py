@@ -18,6 +18,8 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwr
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--in-process-gpu", "--renderer-process-limit=1", "--process-per-site"]
 """The last three: as few processes as can be, and none for a page that nobody may open."""
+SCRIPTS = "--js-flags=--max-lazy,--no-opt,--no-maglev,--no-sparkplug"
+"""A page lives for a second: what makes its scripts quicker takes longer than they do, a quarter of all work."""
 NOT_WANTED = ["--disable-dev-shm-usage", "--enable-unsafe-swiftshader"]
 """Flags of Playwright: memory that processes share is not to be in a file on a disk, and nothing is drawn in 3D."""
 PATIENCE = 60_000
@@ -64,7 +66,7 @@ def launched() -> Iterator[Chromium]:
             "needs chromium: apt-get install chromium-headless-shell, or chromium"
         )
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS, ignore_default_args=NOT_WANTED)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, SCRIPTS], ignore_default_args=NOT_WANTED)
         expect.set_options(timeout=PATIENCE)
         chromium = Chromium(browser)
         _set_running_loop(None)
