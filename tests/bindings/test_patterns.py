@@ -278,7 +278,7 @@ def test_a_pattern_is_compiled_once() -> None:
 
 @each("pattern", ["(x+x+)+y", "(x|xx)+$y", "(x*)*y", "((x*)*)*y", "x{0,1000}x{0,1000}y", "(?i)(x|X|x)+y"])
 def test_a_search_takes_no_more_than_its_text_is_long(pattern: str) -> None:
-    assert not search(pattern, "x" * 20_000)
+    assert not search(pattern, "x" * 6_000)
 
 
 def test_half_a_pair_of_surrogates_is_a_replacement_character() -> None:

@@ -363,7 +363,8 @@ def test_a_stream_is_clean_however_it_is_written_to() -> None:
 
 
 @each("form", FORMS)
-def test_a_secret_across_pieces_of_a_long_text_is_found(form: str) -> None:
+def test_a_secret_across_pieces_of_a_long_text_is_found(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    monkeypatch.setattr("runner.security.forms._AT_ONCE", 1 << 17)
     written = FORMS[form](KEY)
-    text = "-." * ((1 << 19) - 10) + "\n" + written + "\n" + "-." * 1000
+    text = "-." * ((1 << 16) - 10) + "\n" + written + "\n" + "-." * 1000
     assert "***MY_KEY***" in Secrets({"MY_KEY": KEY}).text(text)

@@ -28,7 +28,7 @@ json_texts = st.recursive(
 ).map(json.dumps)
 
 
-@settings(deadline=None, database=None, max_examples=300)
+@settings(deadline=None, database=None, max_examples=150)
 @given(st.one_of(json_texts, st.text(max_size=6), st.text('[]{}",:0123456789.eE+- ntrufalse\\ud8', max_size=10)))
 @example("-0")
 @example("1e999")
