@@ -66,7 +66,9 @@ def launched() -> Iterator[Chromium]:
             "needs chromium: apt-get install chromium-headless-shell, or chromium"
         )
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, SCRIPTS], ignore_default_args=NOT_WANTED)
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=[*FLAGS, SCRIPTS], ignore_default_args=NOT_WANTED
+        )
         expect.set_options(timeout=PATIENCE)
         chromium = Chromium(browser)
         _set_running_loop(None)
