@@ -140,11 +140,6 @@ class Suite(JsonValue):
         """The name in documents: its label, and its variant."""
         return self.name_of(self.label)
 
-    @property
-    def place(self) -> str:
-        """Its file; its label where it has none."""
-        return self.file or self.label
-
     def name_of(self, test: str) -> str:
         """What names a test where the suite is not named beside it, as `ResultKey.name` does."""
         return f"{test} [{self.variant}]" if self.variant else test

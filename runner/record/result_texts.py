@@ -86,7 +86,7 @@ def place_of(suite: Suite, result: TestResult) -> FilePlace:
     for failure in (placed_failure(result), *(step.decisive for step in _failed_steps(result.outcome))):
         if failure is not None and (place := _place(failure)):
             return place
-    return FilePlace(file=suite.place, line=case_line(result))
+    return FilePlace(file=suite.file, line=case_line(result))
 
 
 def case_line(result: TestResult) -> int | None:
@@ -118,7 +118,7 @@ def line_of(suite: Suite, result: TestResult) -> int | None:
     if result.status != Status.FAILED:
         return case_line(result)
     place = place_of(suite, result)
-    return place.line if place.file == suite.place else None
+    return place.line if place.file == suite.file else None
 
 
 def checked_failure(result: TestResult) -> Failure | None:

@@ -92,7 +92,7 @@ def commands(report: Report, workspace: str) -> str:
     told = warned[: ANNOTATIONS - len(shown)]
     for result, message, place in told:
         suite = suites[result.suite]
-        place = place if place.file else FilePlace(file=suite.place, line=case_line(result))
+        place = place if place.file else FilePlace(file=suite.file, line=case_line(result))
         lines.append(_annotation("warning", suite, result, place, message, named))
     if len(told) < len(warned):
         lines.append(f"::notice title=yao-test::{len(warned) - len(told)} more warnings are in the report\n")

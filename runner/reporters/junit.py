@@ -58,7 +58,7 @@ def _suite(report: Report, suite: Suite, results: list[TestResult]) -> str:
         "skipped": counts.skipped,
         "time": _seconds(counts.milliseconds),
         "timestamp": report.start.started_at.removesuffix("Z"),
-        "file": suite.place,
+        "file": suite.file or None,
     }
     properties = [
         _element(3, "property", {"name": name, "value": value})
@@ -122,7 +122,7 @@ def _case(suite: Suite, class_name: str, result: TestResult) -> str:
         "name": result_texts.name_of(result),
         "classname": class_name,
         "time": _seconds(result.outcome.milliseconds),
-        "file": suite.place,
+        "file": suite.file or None,
         "line": result_texts.line_of(suite, result) or None,
     }
     return _element(2, "testcase", attributes, inner=inner)

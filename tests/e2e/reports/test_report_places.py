@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from agent_files import agent, lines
-from command import Application, make_application
+from command import Application, MakeApplication, make_application
 
 FORMATS = ("json", "jsonl", "md", "html", "xml", "ctrf.json", "txt")
 
@@ -92,6 +92,16 @@ def test_junit_and_ctrf_name_the_file_of_each_test_from_the_repository(tmp_path:
     tests = {test["name"]: test for test in json.loads(reports["ctrf.json"])["results"]["tests"]}
     assert (tests["TestThrows"]["filePath"], tests["TestThrows"]["line"]) == (f"app/{CODE}/sums.ts", 1)
     assert (tests["plain"]["filePath"], tests["plain"]["line"]) == (f"app/{CASES}", 3)
+
+
+def test_no_report_has_the_name_of_something_else_as_a_file(app: MakeApplication) -> None:
+    """A message has no file, and a .json report does not say that of a module."""
+    here = app({**agent(), "a_test.ts": "function TestA(t) {}\n"})
+    for words, name in ((("-n", "demo", "-i", "Hello"), "r.jsonl"), (("-i", "scripts.demo.a"), "r.json")):
+        here.run(*words, "-q", "-o", name)
+        assert here.run("show", name, "-o", "r.xml", "-o", "r.ctrf.json").code == 0
+        assert "file=" not in (here.root / "r.xml").read_text("utf-8")
+        assert "filePath" not in (here.root / "r.ctrf.json").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
