@@ -147,7 +147,8 @@ def _add_goldens(converted: Converted, records: list[Record]) -> None:
             continue
         if golden.get("expected_output"):
             checks.insert(0, judged(SAME_MEANING.format(golden["expected_output"])))
-        converted.add(id, {"input": golden.get("input") or ""}, checks, **more)
+        said = {"input": golden["input"]} if golden.get("input") else {}
+        converted.add(id, said, checks, **more)
 
 
 def _read(converted: Converted, format: str, noun: str, records: list[Record]) -> Iterator[tuple[str, Record]]:

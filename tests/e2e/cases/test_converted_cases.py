@@ -194,6 +194,7 @@ WRONG = {
         "prompts: [hi]\ntests: [{assert: {type: contains}}]\n",
         "Cannot convert one.yaml, test-1: a value has",
     ),
+    "inputs.json": ('[{"inputs": "a", "expected_output": "b"}]', "Cannot use 1 of 1 cases from inputs.json:"),
     "talk.json": ('[{"turns": ["a"]}]', "Cannot convert talk.json, golden-1: a value has another type than deepeval"),
     "parts.json": (
         '[{"input": ["x"], "target": "y"}]',
