@@ -87,24 +87,25 @@ def test_saved_odd_texts_are_shown_extracted_and_compared(odd: Application) -> N
     assert "\nNothing looks worse\n" in compared.stdout
 
 
-@pytest.mark.parametrize("extension", FORMATS)
-def test_a_disk_that_gets_full_leaves_the_results_on_the_console(app: MakeApplication, extension: str) -> None:
+def test_a_disk_that_gets_full_leaves_the_results_on_the_console(app: MakeApplication) -> None:
     tests = "".join(f"export function Test{n}(t) {{ t.fail('{'x' * 200}'); }}\n" for n in range(40))
-    here = app({"a_test.ts": tests, f"/r.{extension}": "of yesterday"})
+    here = app({"a_test.ts": tests, **{f"/r.{extension}": "of yesterday" for extension in FORMATS}})
     # Python would cut off the bytecode that it keeps, and every later command would fail to read that.
     limited = ("/bin/sh", "-c", 'ulimit -f 8; PYTHONDONTWRITEBYTECODE=1 exec "$@"', "sh")
 
-    with here.start("-i", "scripts.demo.a", "-o", f"r.{extension}", prefix=limited) as process:
+    outputs = [word for extension in FORMATS for word in ("-o", f"r.{extension}")]
+    with here.start("-i", "scripts.demo.a", *outputs, prefix=limited) as process:
         run = here.finish(process)
 
     assert (run.code, run.stderr) == (3, "")
     assert run.stdout.count("► [Test") == 40
     assert "  Summary: 0 passed, 40 failed, 0 skipped" in run.stdout
-    (said,) = [line for line in run.stdout.splitlines() if line.startswith("Error: ")]
-    assert "File too large" in said and "<app>/" in said
+    said = [line for line in run.stdout.splitlines() if line.startswith("Error: ")]
+    assert len(said) == len(FORMATS)
+    assert all("File too large" in line and "<app>/" in line for line in said), said
     assert [path.name for path in here.root.iterdir() if "yao-test" in path.name] == []
-    if extension != "jsonl":  # a document is replaced whole or not at all
-        assert (here.root / f"r.{extension}").read_text() == "of yesterday"
+    documents = [extension for extension in FORMATS if extension != "jsonl"]  # each replaced whole or not at all
+    assert {(here.root / f"r.{extension}").read_text() for extension in documents} == {"of yesterday"}
 
 
 def test_an_unknown_extension_is_said_before_anything_runs(app: MakeApplication) -> None:

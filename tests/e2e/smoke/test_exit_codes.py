@@ -70,7 +70,7 @@ ONE_VALUE = {
 @each("name", ONE_VALUE)
 def test_a_flag_that_takes_one_value_is_refused_twice(here: Application, name: str) -> None:
     flags, spelling = ONE_VALUE[name]
-    run = here.fork("-i", "scripts.demo.passes", *flags)
+    run = here.run("-i", "scripts.demo.passes", *flags)
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr == (f"Error: {spelling} is set twice, but takes only one value\nHint: See yao-test --help\n")
 
@@ -102,7 +102,7 @@ def test_flags_that_may_be_repeated_still_may(here: Application) -> None:
     ids=lambda words: words[0],
 )
 def test_other_commands_refuse_it_too(here: Application, words: list[str]) -> None:
-    run = here.fork(*words)
+    run = here.run(*words)
     assert (run.code, run.stdout) == (2, "")
     assert "is set twice, but takes only one value" in run.stderr
 
