@@ -138,6 +138,8 @@ class Policy(Value):
         if "*" in (self.allow_net or ()):
             return False
         why = "scripts have no network" if self.allow_net is None else "this host is not allowed"
+        if any(_plain(_parts(entry)[0]) == host for entry in self.allow_net or ()):
+            host, why = f"[{host}]:{port}" if ":" in host else f"{host}:{port}", "this port is not allowed"
         raise ProcessError(f'Cannot reach "{host}": {why}; allow it with --allow-net={host}', 403, missing=True)
 
 

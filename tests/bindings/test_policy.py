@@ -88,10 +88,10 @@ REFUSED = [
     (("api.example.com",), "http://api.example.com@evil.example/", "evil.example"),
     (("api.example.com",), "http://evil.example/?api.example.com", "evil.example"),
     (("api.example.com",), "http://evil.example#@api.example.com", "evil.example"),
-    (("api.example.com:443",), "https://api.example.com:8443/", "api.example.com"),
-    (("api.example.com:443",), "http://api.example.com/", "api.example.com"),
+    (("api.example.com:443",), "https://api.example.com:8443/", "api.example.com:8443"),
+    (("api.example.com:443",), "http://api.example.com/", "api.example.com:80"),
     (("127.0.0.1",), "http://127.1/", "127.1"),
-    (("[::1]:9000",), "http://[::1]:9001/", "::1"),
+    (("[::1]:9000",), "http://[::1]:9001/", "[::1]:9001"),
 ]
 
 
@@ -100,7 +100,8 @@ def test_other_hosts_are_refused_with_the_way_out(allow: tuple[str, ...] | None,
     with pytest.raises(ProcessError) as caught:
         Policy(allow_net=allow).check_host(url)
     assert caught.value.code == 403
-    why = "scripts have no network" if allow is None else "this host is not allowed"
+    what = "port" if host.rpartition(":")[2].isdigit() else "host"
+    why = "scripts have no network" if allow is None else f"this {what} is not allowed"
     assert caught.value.message == f'Cannot reach "{host}": {why}; allow it with --allow-net={host}'
     assert caught.value.missing
 
