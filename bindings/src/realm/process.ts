@@ -78,12 +78,13 @@ export default function (core: Core) {
     }
     const words = name.split(".");
     const last = words.length - 1;
-    if (words[0] === "stores" && last > 1) {
+    const group = words[0].toLowerCase();
+    if (group === "stores" && last > 1) {
       const store = core.part<(id: string, method: string, args: readonly unknown[]) => unknown>("store");
       return store(words.slice(1, last).join("."), words[last], args);
     }
-    const agent = words[0] === "agents" || words[0] === "assistants" || words[0] === "ai";
-    if (words[0] === "scripts" || words[0] === "services" || (agent && last > 2)) {
+    const agent = group === "agents" || group === "assistants" || group === "ai";
+    if (group === "scripts" || group === "services" || (agent && last > 2)) {
       const answer = bridge("script", name, argumentText(core, name, args));
       if (answer === "") return host(name, args); // there is no such function: the host says so, and writes it down
       return open(answer, std.slice(name, 0, name.length - words[last].length - 1));

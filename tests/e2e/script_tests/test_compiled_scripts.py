@@ -256,6 +256,7 @@ def test_scripts_of_other_agents_are_called_by_process(app: MakeApplication) -> 
             "a_test.ts": """
                 export function TestA(t) {
                   t.log(Process("scripts.demo.tools.Twice", 4), Process("scripts.shared.Hello", "you"));
+                  t.assert.Equal(Process("Scripts.Demo.Tools.Twice", 4), 8);
                   t.assert.Panic(() => Process("scripts.demo.tools.Missing"));
                   t.assert.Panic(() => Process("scripts.demo.broken.X"));
                   t.assert.Panic(() => Process("scripts.nowhere.X"));
