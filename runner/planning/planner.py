@@ -200,6 +200,7 @@ class _Planner:
             return
         modules, sources = self._modules, self._sources
         self._modules = [module for module in modules if shard.has(module.id)]
+        self._picked = {id: names for id, names in self._picked.items() if shard.has(id)}
         if sources:
             from runner.planning.case_planning import parts_of
 

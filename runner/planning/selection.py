@@ -264,7 +264,7 @@ class Choice:
             return self._notes
         tests = cases + sum(len(names) for names in picked.values() if names is not None)
         modules = sum(names is None for names in picked.values())
-        parts = [f"{tests} test{'s' * (tests != 1)}"] * (tests > 0)
+        parts = [f"{tests} test{'s' * (tests != 1)}"] * (tests > 0 or not modules)
         parts += [f"{modules} module{'s' * (modules != 1)}"] * (modules > 0)
         return (*self._notes, f"Running only tests that failed last time: {' and '.join(parts)}")
 

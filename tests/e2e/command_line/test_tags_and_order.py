@@ -217,6 +217,9 @@ def test_only_what_failed_last_time(flaky: Application) -> None:
 
     assert here.run("-q").code == 1
     assert listed(here.run("--last-failed", "--dry-run")) == FAILED
+    for part in ("1/2", "2/2"):
+        run = here.run("--last-failed", "--dry-run", "--shard", part)
+        assert re.search(rf"failed last time: {len(listed(run))} tests?\n", run.stdout), run
     assert here.run("-i", "scripts.demo.b", "-q").code == 1
     assert listed(here.run("--last-failed", "--dry-run")) == FAILED, "a run of others changes nothing of these"
     assert listed(here.run("--last-failed", "--dry-run", "-i", "scripts.demo.ok")) == {"TestFine"}
