@@ -78,10 +78,10 @@ EQUAL = [
     "cycle(1) | cycle(1)",
     "cycle(2) | cycle(3)",
     "cycle(60) | cycle(70)",
-    "deep(10000, 1) | deep(10000, 1)",
+    "deep(4000, 1) | deep(4000, 1)",
     "shared(40) | shared(40)",
-    "nest(10000, (v) => new Set([v]), 1) | nest(10000, (v) => new Set([v]), 1)",
-    "nest(10000, (v) => new Map([[v, v]]), 1) | nest(10000, (v) => new Map([[v, v]]), 1)",
+    "nest(4000, (v) => new Set([v]), 1) | nest(4000, (v) => new Set([v]), 1)",
+    "nest(4000, (v) => new Map([[v, v]]), 1) | nest(4000, (v) => new Map([[v, v]]), 1)",
     "Array(2000).fill(new Point(1)) | range(2000).map(() => new Point(1))",
 ]
 
@@ -187,9 +187,9 @@ NOT_EQUAL = [
     "hostile() | hostile()",
     "hostile() | {}",
     "Object.create(Date.prototype) | Object.create(Date.prototype)",
-    "deep(10000, 1) | deep(10000, 2)",
-    "deep(9999, 1) | deep(10000, 1)",
-    "nest(10000, (v) => new Set([v]), 1) | nest(10000, (v) => new Set([v]), 2)",
+    "deep(4000, 1) | deep(4000, 2)",
+    "deep(3999, 1) | deep(4000, 1)",
+    "nest(4000, (v) => new Set([v]), 1) | nest(4000, (v) => new Set([v]), 2)",
 ]
 PASS = """
 True: true | 1 | 'a' | [] | {}
