@@ -205,7 +205,7 @@ def test_a_secret_in_the_name_of_a_case_is_nowhere_and_its_result_is_found(app: 
         ]
         said = []
         for code, arguments in commands:
-            run = here.fork(*arguments, env=env)
+            run = here.run(*arguments, env=env)
             assert run.code == code, run
             said.append(run.stdout + run.stderr)
         assert "3 of 3 tests have a current result" in said[3]

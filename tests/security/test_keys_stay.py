@@ -33,7 +33,7 @@ def test_a_key_does_not_follow_a_redirect(app: MakeApplication, mode: str) -> No
                 "/connectors/c.conn.yao": json.dumps({"type": "openai", "options": options}),
             }
         )
-        run = made.fork("-i", CASES, env={**made.environment, "MODEL_KEY": KEY})
+        run = made.run("-i", CASES, env={**made.environment, "MODEL_KEY": KEY})
         assert run.code == 1, run
         assert KEY in repr(host.requests)
         assert thief.requests == []
@@ -46,7 +46,7 @@ def test_a_script_that_is_redirected_to_another_host_does_not_take_its_key_along
         code = f'export function TestA(t: any) {{ http.Post("{host.url}/", {{}}, {{}}, {{}}, {headers}); }}'
         made = app({"a_test.ts": code})
         allowed = ",".join(server.url.partition("//")[2] for server in (thief, host))
-        assert made.fork("-i", "scripts.demo.a", f"--allow-net={allowed}").code == 0
+        assert made.run("-i", "scripts.demo.a", f"--allow-net={allowed}").code == 0
         assert [f"{KEY}-{name}" in repr(host.requests) for name in names] == [True] * 4
         assert KEY not in repr(thief.requests)
         assert thief.requests[0].headers["x-other"] == "stays"
@@ -99,7 +99,7 @@ def test_a_prompt_gets_what_env_names(app: MakeApplication, prompt: str, dotenv:
     made = prompted(app, prompt, dotenv)
     environment = {**made.environment, **({"REGION": "south"} if "=\n" in dotenv else {})}
     path = made.home / "out.json"
-    run = made.fork("-i", CASES, "-o", str(path), env=environment)
+    run = made.run("-i", CASES, "-o", str(path), env=environment)
     assert run.code == 0, run
     assert said in path.read_text()
 

@@ -58,8 +58,6 @@ def leaks() -> Any:
 class Leaking(Application):
     """An application whose commands inherit secret variables."""
 
-    apart = True
-
     @property
     def environment(self) -> dict[str, str]:
         return {

@@ -36,8 +36,6 @@ def forms(secret: str) -> list[str]:
 class WithSecrets(Application):
     """An application whose commands inherit secret variables."""
 
-    apart = True
-
     @property
     def environment(self) -> dict[str, str]:
         address = f"postgres://app:{PASSWORD}@db.example/x"
