@@ -305,8 +305,8 @@ def _with_results(
     """The messages of the next request: those of the last one, what the model said, and what came of its calls;
     `retry` asks it to correct those that failed."""
     said = {"role": "assistant", "content": completion.content or None, "tool_calls": tool_call_records(completion)}
-    if completion.returns_reasoning:
-        said["reasoning_content"] = completion.reasoning
+    if completion.returned:
+        said |= json.loads(completion.returned)
     results = [
         {"role": "tool", "tool_call_id": run.call.id, "name": run.call.name, "content": _tool_text(run)}
         for run, _ in runs

@@ -56,7 +56,7 @@ def cleaned(completion: Completion, chunks: tuple[str, ...], clean: Clean) -> tu
     if completion.tool_calls:
         calls = map(fields_of, completion.tool_calls)
         changed["tool_calls"] = tuple(ToolCall(**{name: clean(text) for name, text in one.items()}) for one in calls)
-    for key in ("content", "reasoning", "refusal", "input_hint", "model", "id"):
+    for key in ("content", "reasoning", "returned", "refusal", "input_hint", "model", "id"):
         text = getattr(completion, key)
         if text and (found := clean(text)) != text:  # else it stays the same text, and not a copy
             changed[key] = found
@@ -78,7 +78,7 @@ def completion_to(completion: Completion, chunks: tuple[str, ...]) -> dict[str, 
     if completion.finish_reason:
         record["finish_reason"] = completion.finish_reason
     record["usage"] = _usage_to(completion.usage)
-    for key in ("model", "id", "reasoning", "returns_reasoning", "refusal", "awaiting_input", "input_hint"):
+    for key in ("model", "id", "reasoning", "returned", "refusal", "awaiting_input", "input_hint"):
         value = getattr(completion, key)
         if value not in ("", None):
             record[key] = value
@@ -381,10 +381,10 @@ _REQUEST = {
 }
 _ANSWER = {
     "content": str,
-    **dict.fromkeys(("model", "id", "reasoning", "refusal", "input_hint"), (str,)),
+    **dict.fromkeys(("model", "id", "reasoning", "returned", "refusal", "input_hint"), (str,)),
     "content_lines": [str],
     "reasoning_lines": [str],
-    **dict.fromkeys(("awaiting_input", "returns_reasoning"), (bool,)),
+    "awaiting_input": (bool,),
     "warnings": list,
     "chunks": _chunks_problem,
     "tool_calls": [_tool_call_problem],

@@ -139,9 +139,10 @@ class Completion(Value):
     id: str = ""
     reasoning: str = ""
     """Reasoning text, where the provider gives it."""
-    returns_reasoning: bool | None = None
-    """Whether the provider calls it `reasoning_content`, and so wants it back beside calls of tools, which DeepSeek
-    refuses without it (api-docs.deepseek.com/guides/thinking_mode)."""
+    returned: str = ""
+    """JSON of fields that the provider wants back beside the calls of tools, and may refuse them without:
+    `reasoning_content` (api-docs.deepseek.com/guides/thinking_mode) and `reasoning_details`
+    (openrouter.ai/docs/guides/best-practices/reasoning-tokens)."""
     refusal: str | None = None
     awaiting_input: bool | None = None
     """Whether the answer was declared to wait for the user (`scripted` and `yao` can say so); None: not declared."""
@@ -201,6 +202,17 @@ class ConnectorError(Exception):
         self.retryable = retryable
         """Whether trying again could help: 429, 5xx, a lost connection."""
         self.hint = hint
+
+
+def add_details(details: list[dict[str, Any]], more: Iterable[dict[str, Any]]) -> None:
+    """Adds pieces of `reasoning_details` to those so far; neighbouring pieces of a text become one."""
+    for piece in more:
+        last = details[-1] if details else {}
+        if all(piece.get(name) == last.get(name) for name in ("type", "index")) and "text" in piece and "text" in last:
+            said = {name: value for name, value in piece.items() if value is not None}
+            last |= {**said, "text": (last["text"] or "") + (piece["text"] or "")}
+        else:
+            details.append(dict(piece))
 
 
 _SHOWN = 40

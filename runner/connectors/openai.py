@@ -1,5 +1,5 @@
-"""Any host that speaks OpenAI's API: its chat (platform.openai.com/docs/api-reference/chat), and its embeddings
-(.../api-reference/embeddings), whose answer has as its content a list of vectors as JSON, in the order of the texts.
+"""Any host that speaks OpenAI's API: its chat (platform.openai.com/docs/api-reference/chat), and its embeddings, see
+`embeddings.py`.
 
 Requests are streamed. Token limits go out as `max_completion_tokens`; a host that knows `max_tokens` only gets it by
 `extra_body`. Options of the file stand behind those of the request, `extra_body` before both."""
@@ -11,17 +11,35 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from runner.connectors.base import Completion, Message, ModelRequest, ToolCall, Usage, content_parts, data_url, part_url
+from runner.connectors.base import (
+    Completion,
+    Message,
+    ModelRequest,
+    ToolCall,
+    Usage,
+    add_details,
+    content_parts,
+    data_url,
+    part_url,
+)
 from runner.connectors.definition import Capabilities, capabilities_of
+from runner.connectors.embeddings import OpenAIEmbeddings
 from runner.connectors.faults import BROKEN_OFF, ProviderError, reported
 from runner.connectors.provider import Answer, HttpConnector, joined
 from runner.connectors.usage import UsageReader, merged
 
-_MESSAGE_FIELDS = ("role", "content", "name", "tool_call_id", "tool_calls", "refusal", "reasoning_content")
+_MESSAGE_FIELDS = (
+    "role",
+    "content",
+    "name",
+    "tool_call_id",
+    "tool_calls",
+    "refusal",
+    "reasoning_content",
+    "reasoning_details",
+)
 _OWN_PARAMETERS = ("model", "stream", "tools", "max_tokens")
 _NO_TEMPERATURE = ("temperature", "top_p")
-DIGITS = 6
-"""Significant digits of a number that are kept: a recording has some 1 500 of them for each text."""
 
 
 class OpenAIAnswer(Answer):
@@ -34,7 +52,7 @@ class OpenAIAnswer(Answer):
         self._content: list[str] = []
         self._has_content = False
         self._reasoning: list[str] = []
-        self._returns_reasoning: bool | None = None
+        self._returned: dict[str, Any] = {}
         self._refusal: list[str] = []
         self._calls = StreamedCalls()
 
@@ -58,11 +76,14 @@ class OpenAIAnswer(Answer):
             raise ProviderError("the response has no choices", None)
 
     def _said(self) -> dict[str, Any]:
+        calls, reasoning = self._calls.finished(), joined(self._reasoning)
+        if "reasoning_content" in self._returned:
+            self._returned["reasoning_content"] = reasoning
         return {
             "content": joined(self._content),
-            "tool_calls": self._calls.finished(),
-            "reasoning": joined(self._reasoning),
-            "returns_reasoning": self._returns_reasoning,
+            "tool_calls": calls,
+            "reasoning": reasoning,
+            "returned": json.dumps(self._returned) if calls and self._returned else "",
             "refusal": "".join(self._refusal) or None,
         }
 
@@ -113,7 +134,10 @@ class OpenAIAnswer(Answer):
             self._has_content = True
             self._content.append(_text(content))
         thoughts = (piece.get("reasoning_content"), piece.get("reasoning"))
-        self._returns_reasoning = self._returns_reasoning or isinstance(thoughts[0], str) or None
+        if isinstance(thoughts[0], str):
+            self._returned["reasoning_content"] = ""
+        if details := piece.get("reasoning_details"):
+            add_details(self._returned.setdefault("reasoning_details", []), details)
         self._reasoning.append(next((text for text in thoughts if isinstance(text, str) and text), ""))
         self._refusal.append(_text(piece.get("refusal") or ""))
         calls = piece.get("tool_calls") or ()
@@ -259,52 +283,6 @@ class _Call:
         except (ValueError, RecursionError):
             return False
         return True
-
-
-class EmbeddingsAnswer(Answer):
-    """Takes a list of embeddings, which comes whole."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._reason, self._content = "stop", ""
-
-    def feed(self, event: dict[str, Any]) -> str:
-        """Takes an answer that is called a stream."""
-        self.whole(event)
-        return self._content
-
-    def whole(self, value: dict[str, Any]) -> None:
-        """Takes an answer. Raises ProviderError, and KeyError, TypeError or ValueError for one of another shape."""
-        if error := value.get("error") or (value if value.get("object") == "error" else None):
-            raise reported(error)
-        items = value.get("data")
-        if not isinstance(items, list) or not items:
-            raise ProviderError("the response has no embedding", None)
-        ordered = sorted(enumerate(items), key=lambda item: item[1].get("index", item[0]))
-        vectors = [[float(f"{number:.{DIGITS}g}") for number in item["embedding"]] for _, item in ordered]
-        self._content = json.dumps(vectors, separators=(",", ":"), allow_nan=False)
-        model = value.get("model")
-        self._model, self._said_usage = model if isinstance(model, str) else "", value.get("usage")
-
-    def _said(self) -> dict[str, Any]:
-        return {"content": self._content}
-
-    def _usage(self, figures: UsageReader) -> Usage:
-        return figures.usage(input_tokens=figures.count("prompt_tokens", "total_tokens"), cost=figures.amount("cost"))
-
-
-class OpenAIEmbeddings(HttpConnector):
-    """What a connector of `type: openai` asks for embeddings."""
-
-    default_host = "https://api.openai.com"
-    path = "embeddings"
-    answer = EmbeddingsAnswer
-
-    def write(self, request: ModelRequest) -> dict[str, Any]:
-        """The body of a request for the embeddings of the texts of its messages."""
-        texts = [message["content"] for message in request.messages]
-        body = {"model": self.model, "input": texts, "encoding_format": "float"}
-        return {**body, **self.options.get("extra_body", {})}
 
 
 class OpenAIConnector(HttpConnector):

@@ -139,12 +139,27 @@ def test_a_tool_whose_call_is_not_whole_does_not_run(
         assert "not run" in record["tools"][0]["error"]
 
 
-@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-def test_reasoning_goes_back_beside_calls_where_its_name_asks_for_it(app: MakeApplication, name: str) -> None:
+DETAIL = {"type": "reasoning.text", "index": 0}
+BACK: dict[str, tuple[list[Record], Record]] = {
+    "DeepSeek": ([{"reasoning_content": "h"}, {"reasoning_content": "m"}], {"reasoning_content": "hm"}),
+    "OpenRouter": (
+        [
+            {"reasoning": "h", "reasoning_details": [{**DETAIL, "text": "h"}]},
+            {"reasoning": "m", "reasoning_details": [{**DETAIL, "text": "m", "signature": "s"}, {"data": "x"}]},
+        ],
+        {"reasoning_details": [{**DETAIL, "text": "hm", "signature": "s"}, {"data": "x"}]},
+    ),
+    "others": ([{"reasoning": "hm"}], {}),
+}
+
+
+@pytest.mark.parametrize(("thoughts", "back"), BACK.values(), ids=BACK)
+def test_reasoning_goes_back_beside_calls_to_the_hosts_that_want_it(
+    app: MakeApplication, thoughts: list[Record], back: Record
+) -> None:
     call = {"id": "1", "function": {"name": "t__pay", "arguments": "{}"}}
-    thinking = completes(
-        {"message": {"content": None, name: "hm", "tool_calls": [call]}, "finish_reason": "tool_calls"}
-    )
+    pieces = [{"choices": [{"delta": delta}]} for delta in (*thoughts, {"tool_calls": [call]})]
+    thinking = sends(*pieces, {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
     with ModelServer(says("Done")) as host:
         host.plan(thinking)
         package = {"connector": "local", "mcp": {"servers": ["t"]}}
@@ -153,7 +168,7 @@ def test_reasoning_goes_back_beside_calls_where_its_name_asks_for_it(app: MakeAp
         run_cases(here, "--replay", "calls", code=0)
 
     said = host.requests[1].body["messages"][-2]
-    assert said.get("reasoning_content") == ("hm" if name == "reasoning_content" else None)
+    assert {name: value for name, value in said.items() if name.startswith("reasoning")} == back
 
 
 # Helpers

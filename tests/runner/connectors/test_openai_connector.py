@@ -28,7 +28,6 @@ def test_a_text_comes_with_usage_model_and_id(bench: Bench, streaming: bool) -> 
         model="m",
         id="chatcmpl-1",
         reasoning="thinking it over",
-        returns_reasoning=True,
         finish_reason="stop",
     )
 
