@@ -275,7 +275,7 @@ def test_tags_are_markers_that_only_choose(app: MakeApplication) -> None:
     )
     code, output = run(here, "assistants", "--strict-markers", "-W", "error")
     assert (code, f"{len(tags) + 1} failed in" in output) == (1, True), output
-    for marker, count in (("tag_skip", 2), ("tag_xfail", 1), ("tag_own", 1), ("tag_at", 1), ("a_b", 1)):
+    for marker, count in (("tag_skip", 2), ("tag_xfail or tag_own or tag_at or a_b", 4)):
         assert f"{count} failed, {len(tags) + 1 - count} deselected in" in run(here, "assistants", "-m", marker)[1]
 
 
