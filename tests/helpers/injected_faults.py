@@ -1,5 +1,5 @@
-"""Faults that hit a run, drawn from a seed: what the model host does wrong, and which tests spin until their worker is
-killed."""
+"""Faults that hit a run, drawn from a seed: what the model host does wrong, and which tests spin or sleep until their worker
+is killed."""
 
 from __future__ import annotations
 
@@ -142,10 +142,11 @@ class Plan(NamedTuple):
 MODULES = 12
 CASES = {"plain": 140, "limited": 34, "hooked": 40}
 SPINNING_CASES = 8
-SPIN = """\
+WAITING = """\
 const mark = "/marks/" + name;
-if (!new FS("data").Exists(mark)) { new FS("data").WriteFile(mark, "x"); for (;;) {} }
+if (!new FS("data").Exists(mark)) { new FS("data").WriteFile(mark, "x"); %s }
 """
+SPIN, SLEEP = WAITING % "for (;;) {}", WAITING % "time.Sleep(1e6);"
 HOOKS = f"""\
 function Create(ctx, messages) {{
   const [name, spins] = messages[0].content.split(" ");
@@ -179,13 +180,13 @@ def draw(seed: int) -> Plan:
 def _add_module(plan: Plan, number: int, chance: random.Random) -> None:
     """A script module: one test waits for its worker to be killed, one is wrong, six are right."""
     names = [f"Test{number:02}{letter}" for letter in "ABCDEFGH"]
-    spins, wrong = chance.sample(names, 2)
+    sleeps, wrong = chance.sample(names, 2)
     text = ""
     for name in names:
-        body = f'const name = "{name}"; {SPIN}' if name == spins else ""
+        body = f'const name = "{name}"; {SLEEP}' if name == sleeps else ""
         text += f"export function {name}(t) {{ {body} t.assert.Equal(1, {2 if name == wrong else 1}); }}\n"
         plan.verdicts[name] = "assertion" if name == wrong else "passed"
-        plan.expected[name] = "killed" if name == spins else plan.verdicts[name]
+        plan.expected[name] = "killed" if name == sleeps else plan.verdicts[name]
     plan.in_workers.update(names)
     plan.files[f"/assistants/plain/src/m{number:02}_test.ts"] = text
 
