@@ -96,7 +96,9 @@ class OpenAIAnswer(Answer):
         return figures.usage(
             input_tokens=asked,
             output_tokens=answered,
-            cached_tokens=figures.count("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens"),
+            cached_tokens=figures.count(
+                "prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens"
+            ),
             cost=figures.amount("cost"),
             written_tokens=figures.count(
                 "prompt_tokens_details.cache_write_tokens",

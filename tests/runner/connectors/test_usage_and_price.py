@@ -49,6 +49,10 @@ OPENAI: dict[str, tuple[list[Any], Usage]] = {
     "an empty list at the end": ([KNOWN, []], Usage(input_tokens=3000, output_tokens=10)),
     "an empty text at the end": ([KNOWN, ""], Usage(input_tokens=3000, output_tokens=10)),
     "0 at the end": ([KNOWN, 0], Usage(input_tokens=3000, output_tokens=10)),
+    "cached tokens of Kimi": (
+        [{**KNOWN, "cached_tokens": 7}],
+        Usage(input_tokens=3000, output_tokens=10, cached_tokens=7),
+    ),
     "thinking in it": (
         [{**KNOWN, "total_tokens": 3010, "completion_tokens_details": {"reasoning_tokens": 7}}],
         Usage(input_tokens=3000, output_tokens=10),
