@@ -252,7 +252,8 @@ def _composed(text: str) -> str:
 
 
 def _ordered(text: str) -> str:
-    """A text that is JSON, or the fields of an object, with its keys in order, and as many spaces as it has."""
+    """A text that is JSON, or the fields of an object, with its keys in order, and as many spaces as it has. What is
+    lost when it is read is no matter of the order: the form of a number, a key that is there twice."""
     for before, after in (("", ""), ("{", "}")):
         try:
             value = json.loads(f"{before}{text}{after}")
@@ -261,6 +262,8 @@ def _ordered(text: str) -> str:
         if not isinstance(value, (dict, list)):
             return text
         compact = value_text(_formed(value, _ordered))
+        if sorted(without_spaces(compact)) != sorted(without_spaces(f"{before}{text}{after}")):
+            return text
         more = sum(map(str.isspace, text)) - sum(map(str.isspace, compact))
         return compact[len(before) : len(compact) - len(after)] + " " * more
     return text

@@ -20,11 +20,14 @@ export function forms(std: Std): (expected: unknown, actual: unknown, holds: Hol
     return out;
   };
 
-  /** JSON with its keys in order, and as many spaces as it has. */
+  const characters: Form = (text) => std.join(std.sort(std.split(without(text), "")), "");
+
+  /** JSON with its keys in order, and as many spaces as it has. What is lost when it is read is no matter of the order: digits, a key that is there twice. */
   const ordered: Form = (text) => {
     if (!std.exec(structured, text)) return text;
     try {
       const compact = std.stringify(formed(std.parse(text), ordered));
+      if (characters(compact) !== characters(text)) return text;
       const spaces = (of: string): number => of.length - without(of).length;
       return compact + std.repeat(" ", std.max(0, spaces(text) - spaces(compact)));
     } catch {

@@ -83,6 +83,7 @@ COMPARED: list[tuple[str, Any, Record, str]] = [
         'Expected the output to contain "{\\"b\\":1,\\"status\\":\\"ok\\"}", found {"status":"ok","b":1};'
         " only the order of keys differs",
     ),
+    ("a key twice", '{"b":1,"b":2}', {"type": "equals", "value": '{"b":2}'}, 'Expected the output to equal "{\\"b\\":2}", found "{\\"b\\":1,\\"b\\":2}"'),
     ("not found", {"b": 1}, {"type": "contains", "value": '"c":1'}, 'Expected the output to contain "\\"c\\":1", found {"b":1}'),
     ("regex", {"b": 1}, {"type": "regex", "value": '"b":\\s+1'}, 'Expected the output to match `"b":\\s+1`, found {"b":1}; only spaces differ'),
     ("a start", {"b": 1}, {"type": "starts_with", "value": '{ "b"'}, 'Expected the output to start with "{ \\"b\\"", found {"b":1}; only spaces differ'),
@@ -127,6 +128,7 @@ SCRIPT = """\
 export function TestSpaces(t) { t.assert.Equal("a  b", "a b"); }
 export function TestWords(t) { t.assert.Equal("a  b", "a b", "the greeting"); }
 export function TestOrder(t) { t.assert.Equal('{"a":1,"b":{"x":1,"y":2}}', '{"b":{"y":2,"x":1},"a":1}'); }
+export function TestDigits(t) { t.assert.Equal('{"id":12345678901234567890}', '{"id":12345678901234567891}'); }
 export function TestBoth(t) { t.assert.Equal('{"a": 1,"b":2}', '{"b":2,"a":1}'); }
 export function TestForm(t) { t.assert.Equal({ a: ["caf\\u00e9"] }, { a: ["cafe\\u0301"] }); }
 export function TestPart(t) { t.assert.Contains(JSON.stringify({ b: 1 }), '"b": 1'); }
@@ -148,6 +150,7 @@ def test_scripts_are_told_when_only_the_form_of_texts_differs(app: MakeApplicati
         "TestSpaces": "Not equal; only spaces differ",
         "TestWords": "the greeting; only spaces differ",
         "TestOrder": "Not equal; only the order of keys differs",
+        "TestDigits": "Not equal",
         "TestBoth": "Not equal; only spaces and the order of keys differ",
         "TestForm": "Not equal; only the normal form of Unicode differs",
         "TestPart": "Should contain the item; only spaces differ",
