@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 from command import Application, MakeApplication
+from pytest_command import run as run_pytest
 from terminal import on_open_terminal
 
 from runner.store.store import Store
@@ -54,15 +51,8 @@ def test_the_verdict_on_a_search_is_kept(app: MakeApplication) -> None:
 def test_measurements_and_runs_of_pytest_are_not_kept(app: MakeApplication) -> None:
     here = app(FILES | {"a_test.ts": "export function BenchmarkA(b) { b.fail('no'); while (b.loop()); }\n"})
     assert here.run("-i", "scripts.demo.*", "--bench", ".", "--bench-time", "2ms").code == 1
-    plugin = ["-p", "no:yao_test", "-p", "runner.pytest_plugin", "-p", "no:cacheprovider", "-o", "addopts="]
-    process = subprocess.run(
-        [sys.executable, "-m", "pytest", *plugin, "--rootdir", str(here.root)],
-        cwd=here.root,
-        env={**here.environment, "PYTHONPATH": str(Path(__file__).parents[3])},
-        capture_output=True,
-        text=True,
-    )
-    assert "2 passed" in process.stdout, process
+    _, output = run_pytest(here)
+    assert "2 passed" in output, output
     assert here.run("-i", "scripts.demo.*", "--dry-run").code == 0
     assert [path.name for path in (here.root / ".yao-test").iterdir()] == [".keep"]
     named = here.run("-i", "scripts.demo.a", "--bench", ".", "--store", "x")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 from agent_files import agent
 from command import Application, MakeApplication
+from pytest_command import run
 
 TEST = "export function TestA() {}\n"
 AGENT = {"/assistants/demo/package.yao": '{"connector": "scripted"}'}
@@ -54,13 +52,12 @@ def test_pytest_says_the_same(app: MakeApplication) -> None:
     here.write(
         {"dist/old_test.ts": TEST, "types/old_test.ts": TEST, "__snapshots__/old_test.ts": TEST, "x_test.mts": TEST}
     )
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "assistants"]
-    done = subprocess.run(command, cwd=here.root, env=here.environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 2, done
-    assert "p_test.js and assistants/demo/src/p_test.ts both have the id scripts.demo.p" in done.stdout
+    code, output = run(here, "assistants")
+    assert code == 2, output
+    assert "p_test.js and assistants/demo/src/p_test.ts both have the id scripts.demo.p" in output
     (here.source / "p_test.js").unlink()
-    done = subprocess.run(command, cwd=here.root, env=here.environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, "3 passed" in done.stdout) == (0, True), done
+    code, output = run(here, "assistants")
+    assert (code, "3 passed" in output) == (0, True), output
 
 
 def test_two_names_of_one_file_are_no_twins(app: MakeApplication) -> None:
