@@ -55,6 +55,7 @@ LIBRARIES = {
     "referencing": {"bindings/processes/schemas.py"},
     "hypothesis": {"runner/test_kinds/searching.py", "runner/test_kinds/strategies.py"},
     "opentelemetry": {"runner/reporters/otlp.py"},
+    "google": {"runner/reporters/otlp.py"},
     "requests": {"runner/reporters/otlp.py"},
     "pytest": {"runner/pytest_plugin/"},
     "starlette": {"runner/view/server.py"},

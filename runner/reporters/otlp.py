@@ -13,11 +13,14 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from http.client import IncompleteRead
 from typing import Any
 
 import requests
+from google.protobuf.message import DecodeError
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExportResult
@@ -119,7 +122,7 @@ class OtlpReporter:
         end.join(self._patience)
         if not end.is_alive():
             _LOGGER.setLevel(logging.NOTSET)
-        lost = self._queue.ended - self._sent.count
+        lost = self._queue.ended - self._sent.count + self._session.rejected
         if not lost:
             return
         late = f"it did not accept them within {self._patience:g} s after the run"
@@ -253,9 +256,12 @@ class _Exporter(OTLPSpanExporter):
 
 
 class _Session(requests.Session):
-    """Records the answer of a collector that refuses spans, and follows no redirect, because headers contain keys."""
+    """Records the answer of a collector that refuses spans, all or some of them, and follows no redirect, because
+    headers contain keys."""
 
     problem = ""
+    rejected = 0
+    """Spans of batches that it accepted otherwise."""
 
     def request(self, *arguments: Any, **options: Any) -> requests.Response:
         try:
@@ -270,6 +276,12 @@ class _Session(requests.Session):
             self.problem = f"it responded with {response.status_code} {response.reason}"
         if response.is_redirect:
             raise requests.RequestException(self.problem)
+        if response.ok:
+            with suppress(DecodeError):  # what it says beside its status is another format
+                said = ExportTraceServiceResponse.FromString(response.content).partial_success
+                if said.rejected_spans:
+                    self.rejected += said.rejected_spans
+                    self.problem = f"it rejected them: {said.error_message or 'no reason given'}"
         return response
 
 

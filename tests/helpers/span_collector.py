@@ -43,6 +43,8 @@ class Collector:
         self.bodies: list[bytes] = []
         """The bodies that it took, unpacked."""
         self.status = 200
+        self.answer = b""
+        """The body of its answers."""
         self.location = ""
         """Where it sends those who ask, with a status of 3xx."""
         self.let_go = Event()
@@ -87,8 +89,9 @@ def collecting() -> Iterator[Collector]:
             self.send_response(collector.status)
             if collector.location:
                 self.send_header("Location", collector.location)
-            self.send_header("Content-Length", "0")
+            self.send_header("Content-Length", str(len(collector.answer)))
             self.end_headers()
+            self.wfile.write(collector.answer)
 
         def log_message(self, format: str, *arguments: Any) -> None:
             pass

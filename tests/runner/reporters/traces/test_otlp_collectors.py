@@ -10,6 +10,10 @@ from threading import Thread
 
 import pytest
 from command import Application, MakeApplication
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTracePartialSuccess,
+    ExportTraceServiceResponse,
+)
 from span_collector import collecting
 from table_tests import each
 from traced_app import KEY, sending
@@ -48,6 +52,28 @@ def test_a_collector_that_takes_nothing_costs_a_warning_and_no_result(
     assert run.stderr == ""
     assert json.loads(report.read_text())["summary"]["passed"] == 1
     assert HEADER not in run.stdout + report.read_text()
+
+
+@pytest.mark.parametrize(
+    ("answer", "warning"),
+    [
+        (
+            ExportTraceServiceResponse(
+                partial_success=ExportTracePartialSuccess(rejected_spans=2, error_message="too long")
+            ).SerializeToString(),
+            "Warning: 2 of 3 spans did not reach {}/v1/traces: it rejected them: too long",
+        ),
+        (b"\xff thanks", ""),
+    ],
+    ids=["some", "another format"],
+)
+def test_a_collector_that_rejects_some_spans_says_so(application: Application, answer: bytes, warning: str) -> None:
+    with collecting() as collector:
+        collector.answer = answer
+        run = sending(application, collector, "-i", "scripts.demo.twice", "--run", "TestGood")
+    assert run.code == 0, run
+    assert ("Warning" in run.stdout) == bool(warning)
+    assert warning.format(collector.url) in run.stdout
 
 
 BROKEN_OFF = {
