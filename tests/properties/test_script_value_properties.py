@@ -214,7 +214,7 @@ values = st.builds(
     st.sampled_from(SCALARS),
     st.one_of(st.just("{}"), st.sampled_from(WRAPPINGS)),
 )
-SIZE = 20
+SIZE = 10
 """Pairs in a module, which is read for each of its many failures."""
 Tried = list[tuple[tuple[str, str], dict[str, Any], dict[str, Any]]]
 """Each pair with the record of the test that compares it, and of the one that prints its first value."""
