@@ -8,6 +8,7 @@ are done as an ordinary user, too.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -158,22 +159,20 @@ def test_landlock_alone_opens_no_file(place: Path, user: str) -> None:
 
 
 LOOP = """
-import sys, time
+import time
 from scripttest.walls import confinement as limits
 limits.PROCESSOR_SECONDS = 1
-if sys.argv[1] == "limited":
-    limits.limit_resources()
-while time.process_time() < 1.2:
+limits.limit_resources()
+while time.process_time() < 5:
     pass
 print("done")
 """
 
 
-@pytest.mark.parametrize(("walls", "said"), [("free", "done\n"), ("limited", "")])
-def test_a_worker_has_so_much_time_of_the_processor(walls: str, said: str) -> None:
-    done = subprocess.run([sys.executable, "-c", LOOP, walls], cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert done.stdout == said, done.stderr
-    assert (done.returncode == 0) == bool(said)
+def test_a_worker_has_so_much_time_of_the_processor() -> None:
+    done = subprocess.run([sys.executable, "-c", LOOP], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "", done.stderr
+    assert done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
 
 
 def limits_of(pid: int) -> dict[str, list[str]]:
