@@ -89,7 +89,7 @@ BROKEN_OFF = {
 def test_a_collector_that_breaks_off_is_there(
     application: Application, answer: bytes, scheme: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runner.reporters.otlp.PATIENCE", 0.5)
+    monkeypatch.setattr("runner.reporters.otlp.PATIENCE", 2)
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:
