@@ -189,8 +189,9 @@ def _translations(app_root: Path, locale: str) -> dict[str, str]:
         return None if is_open else f"a link leads to {real}, which is not open to scripts"
 
     texts: dict[str, str] = {}
+    folders = {folder.name: folder for folder in app_root.glob("langs/*")}  # a script may have chosen the locale
     for name in (locale.partition("-")[0], locale):
-        for path in sorted((app_root / "langs" / name).rglob("*.yml")):
+        for path in sorted(folders[name].rglob("*.yml")) if name in folders else ():
             try:
                 value = decode_yaml(read_file(str(path), judge).decode("utf-8-sig"))
             except (OSError, ValueError) as error:

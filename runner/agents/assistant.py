@@ -126,7 +126,7 @@ class Assistants:
                 return self._shipped.agent(id)
             known = sorted({agent.id for agent in (*self.application.agents(), *self._shipped.agents())})
             hint = did_you_mean(id.removeprefix("assistants."), known) or f"There are {', '.join(known[:20])}"
-            wanted = self.application.assistants.joinpath(*id.split("."), "package.yao")
+            wanted = self.application.assistants.joinpath(*id.strip("./").split("."), "package.yao")
             raise MissingError(f'Cannot find agent "{id}": there is no {wanted}', hint) from error
 
     def preset(self, assistant: Assistant, name: str) -> tuple[dict[str, Any], ...] | None:

@@ -241,6 +241,7 @@ class Application:
         )
 
     def _folder(self, parts: list[str]) -> Path | None:
+        parts = "/".join(parts).strip("/").split("/")  # never an absolute path, whatever a script calls an agent
         if any(map(is_closed, parts)):
             return None
         folder = self.assistants.joinpath(*parts)

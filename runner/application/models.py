@@ -16,7 +16,8 @@ from bindings import Fixture, Model, ModelFileError, ModelFiles, ProcessError, b
 from runner.application.application import Application
 from runner.application.documents import place_in_json, read_json
 from runner.errors import ConfigurationError
-from runner.security.files import files_below, no_packages, read_text
+from runner.security.files import check_named, files_below, no_packages, read_text
+from scripttest import RefusedFileError
 from scripttest.typing_names import Json
 
 _SUFFIXES = (".mod.yao", ".mod.jsonc", ".mod.json")
@@ -63,11 +64,15 @@ class ApplicationData:
             if source is None:
                 if ".." in path.parts:
                     raise ConfigurationError(f"Cannot read model {file}: it is outside the application")
+                if path.exists():
+                    check_named(path, self._root)
                 return name, _document(path), read_text(path)
             return name, json.loads(source), source
         except ConfigurationError as error:
             place, _, problem = error.message.removeprefix("Cannot read model ").partition(": ")
             raise ModelFileError(place.removeprefix(f"{self._root}/"), problem, error.hint or "") from error
+        except RefusedFileError as error:
+            raise ModelFileError(file, str(error.strerror)) from error
         except (ValueError, RecursionError) as error:
             raise ModelFileError(file, f"its source is not JSON: {error}") from error
 
