@@ -94,12 +94,19 @@ def test_what_is_not_of_the_application_is_closed(app: MakeApplication, reposito
     assert opened(here, [*FOREIGN, *KEYS, *OWN]) == OWN
 
 
+TOLD = """
+function Create(ctx: any) { return { locale: ctx.metadata.locale }; }
+function Next(ctx: any) { return { data: $L("mark") }; }
+"""
+
+
 def test_names_of_models_locales_and_agents_open_no_other_files(app: MakeApplication) -> None:
     """They become paths. A locale chooses among the folders in `langs/`."""
     code = """
       export function TestNames(t: any, ctx: any) {
         for (const file of ["connectors/a.conn.yao", "keys/prod.json"]) t.log(String(Process("models.pet.Load", file)));
         t.log(Process("models.pet.Read") + $L("mark"));
+        t.log(["en", "fr"].map((locale) => ctx.agent.Call("told", [{ role: "user", content: "x" }], { metadata: { locale } }).content).join());
         t.log(ctx.agent.Call(OUTSIDE, [{ role: "user", content: "x" }]).error);
       }"""
     model = '{"name": "Pet", "table": {"name": "pet"}, "columns": [{"name": "id", "type": "ID"}]}'
@@ -110,17 +117,21 @@ def test_names_of_models_locales_and_agents_open_no_other_files(app: MakeApplica
             "/keys/prod.json": f'{{"password": "{MARK}"}}',
             "/keys/prod.yml": f"mark: {MARK}",
             "/ctx.json": '{"locale": "../keys"}',
+            "/langs/en/a.yml": "mark: told",
+            "/assistants/told/package.yao": "{}",
+            "/assistants/told/src/index.ts": TOLD,
         }
     )
+    (here.root / "langs/fr").symlink_to("../keys")
     outside = here.root.parent / "outside"
     outside.mkdir()
     (outside / "package.yao").write_text("{}")
     here.write({"names_test.ts": code.replace("OUTSIDE", json.dumps(str(outside)))})
     (record,) = here.results("-i", "scripts.demo.names", "--ctx", str(here.root / "ctx.json"), code=0).values()
-    secrets, foreign, read, agent = record["logs"]
+    secrets, foreign, read, translated, agent = record["logs"]
     assert "connectors/a.conn.yao may contain secrets" in secrets
     assert "keys/prod.json does not belong to the application" in foreign
-    assert read == f"{model}mark"
+    assert (read, translated) == (f"{model}mark", "told,mark")
     assert agent.startswith(f'Cannot find agent "{outside}": there is no ')
 
 
