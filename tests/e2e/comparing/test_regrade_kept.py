@@ -339,7 +339,11 @@ def test_one_answer_does_not_stand_for_all_runs_of_a_merged_case(app: MakeApplic
 
 def test_no_secret_is_kept_for_it(app: MakeApplication) -> None:
     key = "sk-canary-0123456789abcdef"
-    schema = {"type": "json_schema", "value": {"properties": {"type": {"const": key}}}, "negate": True}
+    schema = {
+        "type": "json_schema",
+        "value": {"type": "string", "properties": {"type": {"const": key}}},
+        "negate": True,
+    }
     case = {"id": "one", "input": "hi", "assert": [{"type": "contains", "value": key, "negate": True}, schema]}
     here = demo(app, case, **{"/.env": f"DESK_API_KEY={key}\n"})
     saved(here, code=1)
