@@ -320,13 +320,18 @@ def _dependent(finder: Any, schemas: Mapping[str, Any], value: Json, schema: Any
                 yield from finder.descend(value, part)
 
 
-_TIME = r"\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"
+def _spelled(read: Callable[[str], object]) -> Callable[[str], object]:
+    """Reads what RFC 3339 allows and Python does not: small letters, and a leap second."""
+    return lambda text: read(text.upper().replace(":60", ":59"))
+
+
+_TIME = r"\d\d:[0-5]\d:([0-5]\d|60)(\.\d+)?(Z|[+-]\d\d:[0-5]\d)"
 _FORMATS: dict[str, tuple[re.Pattern[str], Callable[[str], object]]] = {
     name: (re.compile(form, re.ASCII | re.IGNORECASE), read)
     for name, form, read in (
         ("date", r"\d{4}-\d\d-\d\d", date.fromisoformat),
-        ("time", _TIME, time.fromisoformat),
-        ("date-time", rf"\d{{4}}-\d\d-\d\d[T ]{_TIME}", datetime.fromisoformat),
+        ("time", _TIME, _spelled(time.fromisoformat)),
+        ("date-time", rf"\d{{4}}-\d\d-\d\d[T ]{_TIME}", _spelled(datetime.fromisoformat)),
         ("email", r"[^\s@]+@[^\s@.]+(\.[^\s@.]+)*", str),
         ("uuid", r"[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}", str),
         ("uri", r"[a-z][a-z\d+.-]*:[^\s<>]+", str),

@@ -58,6 +58,7 @@ ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
             ("date", "2024-02-29", "2023-02-29"),
             ("time", "09:00:00Z", "9 o'clock"),
             ("date-time", "2024-02-29T09:00:00.25+01:00", "2024-02-29"),
+            ("date-time", "2016-12-31t23:59:60z", "2016-12-31T23:60:00Z"),
             ("email", "ann@example.org", "Ann at home"),
             ("uuid", "0190f7b4-6f6a-7bb0-8d2c-3b1f0a9e5c11", "12"),
             ("uri", "https://example.org/?a=b", "example"),
